@@ -13,8 +13,8 @@ from app.domain.market import Market, MarketStatus
 from app.domain.profiles import Profile
 from app.domain.tenant import Tenant
 from app.domain.tenant_offer import STANDARD, OfferRules
-from app.kit.background import run_in_thread
 from app.kit.grouping import grouped
+from app.kit.heavy_work import run_in_thread
 from app.store import markets, tenants
 from app.store.transaction import Tx
 

@@ -30,9 +30,9 @@ from app.domain.profiles import (
 from app.domain.tenant import Tenant
 from app.domain.tenant_offer import OfferRules
 from app.domain.trading_controls import MarginControl
-from app.kit.background import run_in_thread
 from app.kit.clock import Clock
 from app.kit.errors import Conflict, Field, Invalid, NotFound
+from app.kit.heavy_work import run_in_thread
 from app.store import audit, changes, markets, profiles, recovery_queries, tenants
 from app.store.changes import SWITCH, Place
 from app.store.profiles import StoredProfile

@@ -1,4 +1,4 @@
-"""Rate limits: of requests with a valid key, and of those without one.
+"""Rate limits: of requests with a valid key, of people at a site, and of requests without either.
 
 A key's limit is exact, over a sliding minute and all processes; while Redis is down every request is accepted
 and counted as unchecked. Requests without a valid key are limited by address and process; a well-formed key
@@ -29,6 +29,7 @@ from app.store.connections import Store
 from app.store.counters import WINDOW_MILLIS, Counters
 
 WINDOW_SECONDS = WINDOW_MILLIS // 1000
+PAGES_PER_MINUTE = 600  #: requests of one person of a tenant, as many as a key's by default
 _BURST = 600
 _REFUSALS_PER_SECOND = 10
 _MAX_ADDRESSES = 20_000
@@ -38,8 +39,9 @@ log = get_logger(__name__)
 
 
 class RateLimitState(msgspec.Struct, frozen=True):
-    """A key's rate limit after this request: `limit` requests a minute, `remaining` now, one more in `reset`
-    seconds; `refused` when this request exceeded it. `remaining` is None when the request was not counted."""
+    """The rate limit of a key or a person after this request: `limit` requests a minute, `remaining` now, one
+    more in `reset` seconds; `refused` when this request exceeded it. `remaining` is None when the request was
+    not counted."""
 
     limit: int
     remaining: int | None = None
@@ -49,9 +51,17 @@ class RateLimitState(msgspec.Struct, frozen=True):
 
 async def count_request(counters: Counters, grant: Grant) -> RateLimitState:
     """Count one request of the grant's key."""
-    limit = grant.rate_limit_rpm
+    return await _count(counters, f"rate:{grant.key_id.hex}", grant.rate_limit_rpm)
+
+
+async def count_page(counters: Counters, user_id: UUID) -> RateLimitState:
+    """Count one request of a tenant's person at the portal."""
+    return await _count(counters, f"pages:{user_id.hex}", PAGES_PER_MINUTE)
+
+
+async def _count(counters: Counters, name: str, limit: int) -> RateLimitState:
     try:
-        count = await counters.count(f"rate:{grant.key_id.hex}", limit)
+        count = await counters.count(name, limit)
     except Unavailable:
         rate_limit_unchecked.inc()
         return RateLimitState(limit)

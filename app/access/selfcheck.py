@@ -11,8 +11,8 @@ from msgspec import UNSET, UnsetType
 from app.domain.ids import match_number, match_urn, match_uuid
 from app.domain.selfcheck import QuoteDifference, Quotes, differences
 from app.domain.tenant_offer import OfferRules
-from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid
+from app.kit.heavy_work import run_in_thread
 from app.store import selfcheck_queries, tenants
 from app.store.connections import Store
 from app.store.matches import MatchPosition

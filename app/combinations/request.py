@@ -14,9 +14,9 @@ from app.domain.market import ACTIVE, Book, Market, MarketKey, market_name
 from app.domain.match import Match
 from app.domain.suspension_reasons import pause_reason
 from app.domain.tenant import Grant, Tenant
-from app.kit.background import run_in_thread
 from app.kit.clock import Clock
 from app.kit.errors import Conflict, Field, Invalid
+from app.kit.heavy_work import run_in_thread
 from app.store import combinations, markets, matches, tenants
 from app.store.combinations import EncodedState, PricedState
 from app.store.connections import Store
@@ -156,9 +156,19 @@ class CombinationService(msgspec.Struct, frozen=True):
     async def _priced(
         self, grant: Grant, legs: Sequence[WantedLeg], *, with_further: bool = False
     ) -> list[_PricedLegs]:
+        """The price of each match's legs at this moment; raises `Invalid` with what is wrong with each leg.
+        Matches are priced by calls of their own, between which other tenants have theirs."""
         async with self.store.snapshot() as tx:
             groups = await _by_match(tx, grant, legs)
-        return await run_in_thread(_price, grant.tenant, groups, legs, self.clock(), with_further)
+        now, priced, wrong = self.clock(), list[_PricedLegs](), list[tuple[int, Field]]()
+        for group in groups:
+            try:
+                priced.append(await run_in_thread(_price, grant.tenant, group, now, with_further))
+            except CombinationRefused as refused:
+                wrong += _problems(refused, group, legs)
+        if wrong:
+            raise Invalid(*[field for _, field in sorted(wrong, key=itemgetter(0))])
+        return priced
 
     async def _stored(
         self, tenant: Tenant, count: int, priced: Sequence[_PricedLegs], request_id: str | None = None
@@ -221,27 +231,14 @@ async def _refusal(tx: Tx, grant: Grant, match: Match) -> tuple[str, str] | None
     return None
 
 
-def _price(
-    tenant: Tenant, groups: Sequence[_Legs], legs: Sequence[WantedLeg], now: int, with_further: bool
-) -> list[_PricedLegs]:
-    """The price of each match's legs at `now` (ms); raises `Invalid` with what is wrong with each leg."""
-    priced: list[_PricedLegs] = []
-    wrong: list[tuple[int, Field]] = []
-    for group in groups:
-        state, book = group.state(now), tenant_book(tenant, group.markets)
-        forecast = forecast_of(state)
-        try:
-            price = combine(forecast, book, group.keys)
-        except CombinationRefused as refused:
-            wrong += _problems(refused, group, legs)
-            continue
-        further = tuple(available(forecast, book, group.keys)) if with_further else ()
-        every = tuple(available(forecast, book)) if with_further else ()
-        encoded, priced_at = combinations.encode_state(state), state.now or now
-        priced.append(_PricedLegs(group, price, encoded, priced_at, further, every))
-    if wrong:
-        raise Invalid(*[field for _, field in sorted(wrong, key=itemgetter(0))])
-    return priced
+def _price(tenant: Tenant, legs: _Legs, now: int, with_further: bool) -> _PricedLegs:
+    """The price of one match's legs at `now` (ms); raises `CombinationRefused`."""
+    state, book = legs.state(now), tenant_book(tenant, legs.markets)
+    forecast = forecast_of(state)
+    price = combine(forecast, book, legs.keys)
+    further = tuple(available(forecast, book, legs.keys)) if with_further else ()
+    every = tuple(available(forecast, book)) if with_further else ()
+    return _PricedLegs(legs, price, combinations.encode_state(state), state.now or now, further, every)
 
 
 def forecast_of(state: PricedState) -> Forecast:

@@ -25,8 +25,8 @@ from app.domain.combination import (
 )
 from app.domain.market import Book
 from app.domain.tenant import Grant
-from app.kit.background import run_in_thread
 from app.kit.errors import NotFound
+from app.kit.heavy_work import run_in_thread
 from app.store import combinations
 from app.store.combinations import Place, PricedState
 from app.store.connections import Store

@@ -29,10 +29,10 @@ from litestar.params import QueryParameter
 from litestar.types import Scope
 from msgspec.structs import FieldInfo
 
-from app.kit.background import run_in_thread
 from app.kit.control_characters import has_control_characters, strip_control_characters
 from app.kit.csv_rows import CSV, csv_rows
 from app.kit.errors import Field, Invalid, NotFound, with_others
+from app.kit.heavy_work import run_in_thread
 from app.kit.names import explained
 
 T = TypeVar("T")

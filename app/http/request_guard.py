@@ -51,6 +51,7 @@ from app.http.representation import (
 from app.http.request_data import refuse_long, refuse_nul_in_path, refuse_wrong
 from app.http.response import CachedPer, ResponseCache
 from app.kit.errors import TooManyRequests
+from app.kit.heavy_work import on_behalf_of
 from app.kit.logging import bind
 from app.store.counters import Counters
 
@@ -114,7 +115,7 @@ class RequestGuard(ASGIMiddleware):
             return
         grant = await self._authenticate(scope)
         scope["auth"] = grant
-        with bind(request_id=request_id(scope), tenant=grant.tenant.slug):
+        with bind(request_id=request_id(scope), tenant=grant.tenant.slug), on_behalf_of(grant.tenant.id):
             await self._count(scope, grant)
             authorize(grant, opt)
             choose_format(scope, opt)

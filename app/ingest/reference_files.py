@@ -20,10 +20,11 @@ from typing import NamedTuple
 from app.commands.reference_documents import MAX_BYTES, SUFFIXES, parse_file
 from app.commands.reference_imports import Import, import_parsed, report_unreadable
 from app.domain.reference_reports import ImportReport
-from app.kit.background import run_in_thread, wait_for_event
+from app.kit.background import wait_for_event
 from app.kit.clock import Clock
 from app.kit.control_characters import escape_control_characters
 from app.kit.errors import Field, Invalid, Unavailable
+from app.kit.heavy_work import run_in_thread
 from app.kit.logging import get_logger
 from app.store import alerts, reference_imports
 from app.store.alerts import AlertKind, AlertSubject

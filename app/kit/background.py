@@ -1,15 +1,10 @@
 """Background tasks: restarted when they fail, and isolated from a caller that must stay cancellable;
-retries, and waiting for an event; and CPU-bound work outside the event loop.
-
-One thread does all of that work: Python runs one thread at a time anyway, and a second one would only compete
-with the event loop. Keep calls into C short: they hold the GIL.
+retries, and waiting for an event.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from app.kit.errors import Unavailable
 from app.kit.logging import get_logger
@@ -18,8 +13,6 @@ T = TypeVar("T")
 _RESTART_SECONDS = 0.25
 _left = set[asyncio.Task[Any]]()  #: the event loop itself holds tasks weakly
 _FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.1, 2.0
-P = ParamSpec("P")
-_executor = ThreadPoolExecutor(1, thread_name_prefix="heavy")
 log = get_logger(__name__)
 
 
@@ -92,8 +85,3 @@ async def wait_for_event(event: asyncio.Event, seconds: float | None) -> bool:
             return await event.wait()
     except TimeoutError:
         return False
-
-
-async def run_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns, or raises; calls run one after another."""
-    return await asyncio.get_running_loop().run_in_executor(_executor, partial(work, *args, **kwargs))

@@ -9,8 +9,8 @@ import msgspec
 
 from app.domain.market import market_name
 from app.domain.settlement import LedgerEntry
-from app.kit.background import run_in_thread
 from app.kit.grouping import grouped
+from app.kit.heavy_work import run_in_thread
 from app.store import price_rows
 from app.store.price_rows import PriceRow
 from app.store.transaction import Tx

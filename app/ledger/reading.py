@@ -22,8 +22,8 @@ from app.domain.ledger_tree import (
 from app.domain.tenant import Grant
 from app.domain.tenant_offer import TenantOffer
 from app.domain.types_off import entry_offered
-from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid, NotFound
+from app.kit.heavy_work import run_in_thread
 from app.store import ledger
 from app.store.connections import Store
 from app.store.ledger import LeafEntry, StoredKey

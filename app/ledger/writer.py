@@ -27,9 +27,10 @@ from app.domain.ledger_tree import (
 )
 from app.domain.settlement import LedgerEntry
 from app.kit import metrics
-from app.kit.background import retry_while_unavailable, run_in_thread
+from app.kit.background import retry_while_unavailable
 from app.kit.clock import Clock, system_clock
 from app.kit.errors import Conflict
+from app.kit.heavy_work import run_in_thread
 from app.kit.logging import get_logger
 from app.ledger.keys import UnusableKey, new_key, sign
 from app.ledger.prices import PriceHistory, price_histories

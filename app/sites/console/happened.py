@@ -22,8 +22,8 @@ from app.domain.market import MATCH_WINNER, Market, MarketKey, market_name
 from app.domain.match import Match, Round, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.domain.suspension_reasons import OF_PLAY, market_reason_code
-from app.kit.background import run_in_thread
 from app.kit.grouping import grouped
+from app.kit.heavy_work import run_in_thread
 from app.sites.console.match_chart import winner_of_map
 from app.sites.console.site import CONSOLE, market_path
 from app.sites.pages.market_names import account_of_player, players_of

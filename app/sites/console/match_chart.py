@@ -27,7 +27,7 @@ from app.domain.match import MapPlay, Match, Round, Side, Team, TimelineEvent
 from app.domain.settlement import LedgerEntry
 from app.domain.suspension_reasons import OF_PLAY, in_words, market_reason_code
 from app.http.handlers import get
-from app.kit.background import run_in_thread
+from app.kit.heavy_work import run_in_thread
 from app.sites.console.fact_texts import command_in_words, event_in_words, round_in_words
 from app.sites.console.market_page import market_of
 from app.sites.console.site import Console, ConsoleDependencies

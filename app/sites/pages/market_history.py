@@ -11,7 +11,7 @@ from app.domain.catalogue import Locale
 from app.domain.market import Market
 from app.domain.market_changes import MarketChange
 from app.domain.suspension_reasons import in_words, market_reason_code
-from app.kit.background import run_in_thread
+from app.kit.heavy_work import run_in_thread
 from app.sites.pages.settlements import kind_of
 from app.store.market_history import NewestChanges
 

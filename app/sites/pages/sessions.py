@@ -5,7 +5,8 @@ cookies.
    there is no session yet.
 2. The session of the cookie; without one, the request is redirected to the page for signing in.
 3. The permission that the route names in its `opt`.
-4. A request that changes something must carry the session's CSRF token, in its form or in a header.
+4. The rate of a tenant's person.
+5. A request that changes something must carry the session's CSRF token, in its form or in a header.
 
 Routes with `public` in their `opt` (signing in, links, assets) need only 1.
 
@@ -28,11 +29,13 @@ from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
+from app.access.rate_limit import count_page
 from app.access.sign_in import session_of
 from app.domain.tenant import SignedIn
 from app.http.request_guard import ConcurrencyLimiter
 from app.kit.clock import Clock
-from app.kit.errors import Forbidden, Refusal
+from app.kit.errors import Forbidden, Refusal, TooManyRequests
+from app.kit.heavy_work import on_behalf_of
 from app.kit.logging import bind
 from app.sites.pages.site import SIZES, THEMES, Look, Site, site_of
 from app.store.connections import Store
@@ -94,13 +97,24 @@ class SessionGuard(ASGIMiddleware):
         if signed_in is None:
             raise SignInRequired(site_of(scope), "" if changes else scope["path"])
         scope["auth"] = signed_in
-        with bind(**signed_in.log_fields):
+        with bind(**signed_in.log_fields), on_behalf_of(signed_in.tenant.id):
             site_of(scope).check(signed_in.user, opt.get("permission"))
+            await self._count(signed_in)
             if changes:
                 await _check_csrf_token(Request(scope, receive, send), signed_in)
             limited = opt.get("concurrency_limited")
             with self._concurrency.counted(signed_in.tenant.id) if limited else nullcontext():
                 await next_app(scope, receive, send)
+
+    async def _count(self, signed_in: SignedIn) -> None:
+        """Raise `TooManyRequests` above the rate. Operators may send as many as they like."""
+        people = self._people()
+        if people.operators:
+            return
+        state = await count_page(people.counters, signed_in.user.id)
+        if state.refused:
+            what = f"You have sent {state.limit} requests within a minute; wait {state.reset} s."
+            raise TooManyRequests(what, retry_after=state.reset, code="too_many_pages", limit=state.limit)
 
     async def _authenticate(self, scope: Scope) -> SignedIn | None:
         people = self._people()

@@ -18,8 +18,8 @@ from app.domain.ids import match_number
 from app.domain.scopes import Reach
 from app.domain.selfcheck import DifferenceKind
 from app.http.handlers import get
-from app.kit.background import run_in_thread
 from app.kit.errors import Field, Invalid
+from app.kit.heavy_work import run_in_thread
 from app.sites.pages.market_names import MarketNames, names_of
 from app.sites.pages.rendering import download_headers, page, texts_for
 from app.sites.pages.sessions import SignedInRequest

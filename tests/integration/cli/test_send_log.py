@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from app.access import log_tokens
-from app.kit.background import run_in_thread
+from app.kit.heavy_work import run_in_thread
 from app.sandbox.simulator.fictional_world import fictional_world
 from app.sandbox.simulator.match_simulation import MatchPlan, simulate
 from app.settings import Settings

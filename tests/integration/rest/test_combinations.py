@@ -15,9 +15,11 @@ from app.domain.market import Market, MarketKey, Result, market_name
 from app.domain.match import Match
 from app.domain.settlement import VoidWindow
 from app.kit.clock import system_clock
+from app.kit.heavy_work import MOST_CALLS
 from app.store import matches
 from app.store.connections import Store
 from tests.support import stored
+from tests.support.heavy_work import occupied_thread
 from tests.support.matches import create_match
 from tests.support.story import Story
 from tests.support.tenants import book, switch
@@ -313,3 +315,18 @@ async def test_they_are_deleted_with_the_first_of_their_matches(
     assert (await read(client, basic, lasting["id"]))["status"] == "open"
     async with store.autocommit() as tx:
         assert await tx.value("SELECT count(*) FROM priced_state WHERE match_id = $1", match.id) == 0
+
+
+async def test_of_many_requests_at_once_some_wait_and_the_others_are_refused(
+    client: httpx.AsyncClient, basic: Headers, issue: IssueKey, match: Match
+) -> None:
+    other = {"X-API-Key": await issue("other", bundles=("cs2.odds.basic",))}
+    legs = [leg(match, HOME), leg(match, ROUNDS)]
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group, occupied_thread():
+        sent = [group.create_task(post(client, basic, *legs)) for _ in range(MOST_CALLS + 4)]
+        ended = asyncio.as_completed(sent)
+        refused = [await next(ended) for _ in range(3)]
+        others = group.create_task(post(client, other, *legs))
+    assert {(one.status_code, one.headers["Retry-After"]) for one in refused} == {(429, "1")}
+    assert [one.result().status_code for one in sent].count(201) == MOST_CALLS + 1
+    assert others.result().status_code == 201

@@ -17,9 +17,11 @@ from app.domain.match import Match
 from app.domain.tenant import Role
 from app.domain.tenant_offer import REASON
 from app.http.request_guard import PER_TENANT
+from app.kit.heavy_work import MOST_CALLS
 from app.store.connections import Store
 from tests.integration.sites.portal.conftest import SignIn
 from tests.support.clocks import ManualClock
+from tests.support.heavy_work import occupied_thread
 from tests.support.portal import SCRIPT, Person, found_in
 from tests.support.story import Story, offer
 from tests.support.tenants import book, give_vhost, switch
@@ -260,3 +262,14 @@ async def test_a_tenants_people_cannot_download_without_end_at_once(
     assert {(each.status_code, "retry-after" in each.headers) for each in refused} == {(429, True)}
     for path in paths:
         assert (await person.get(path)).status_code == 200, path
+
+
+async def test_many_requests_of_a_tenants_people_at_once_wait_for_each_other(
+    person: Person, story: Story, times: ManualClock
+) -> None:
+    path = f"{history_of(await lived(story, times))}/history.json"
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group, occupied_thread():
+        sent = [group.create_task(person.get(path)) for _ in range(MOST_CALLS + 2)]
+        refused = await next(asyncio.as_completed(sent))
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+    assert [one.result().status_code for one in sent].count(200) == MOST_CALLS + 1

@@ -8,7 +8,7 @@ from app.domain.tenant import Role
 from app.settings import Settings
 from app.store.connections import Store
 from tests.integration.sites.portal.conftest import SignIn
-from tests.support.portal import PASSWORD, Person, add_user, check_policy, some_address
+from tests.support.portal import PASSWORD, Person, add_user, check_policy, is_error_page, some_address
 from tests.support.queues import private_vhost
 from tests.support.web import serving
 
@@ -143,3 +143,16 @@ async def test_assets_are_gzipped_for_those_who_accept_it(client: httpx.AsyncCli
     assert plain.content == gzipped.content
     assert gzipped.num_bytes_downloaded < plain.num_bytes_downloaded / 2
     assert plain.headers["vary"] == gzipped.headers["vary"] == "Accept-Encoding"
+
+
+async def test_a_person_sends_so_many_requests_a_minute(
+    sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, other = await sign_in(), await sign_in()
+    monkeypatch.setattr("app.access.rate_limit.PAGES_PER_MINUTE", 5)
+    statuses = {(await person.get(path)).status_code for path in PAGES}
+    assert statuses == {200, 429}
+    refused = await person.get("/portal", headers={"Accept-Language": "ru"})
+    assert is_error_page(refused) and "5 запросов за минуту" in refused.text
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    assert (await other.get("/portal")).status_code == 200
