@@ -53,6 +53,13 @@ class LogExtent(msgspec.Struct, frozen=True):
     newest: int
 
 
+class Unanalyzed(msgspec.Struct, frozen=True):
+    """A table, and how many of its rows have `changed` since its statistics were gathered."""
+
+    name: str
+    changed: int
+
+
 async def read(tx: Tx) -> ServerState:
     (row,) = await tx.fetch(server.STATE)
     return ServerState(**row)
@@ -66,6 +73,11 @@ async def archiving(tx: Tx) -> Archiving:
 async def log_extent(tx: Tx) -> LogExtent:
     (row,) = await tx.fetch(server.LOG_EXTENT)
     return LogExtent(**row)
+
+
+async def unanalyzed(tx: Tx, least: int) -> list[Unanalyzed]:
+    """The tables of which more rows have changed than half of them, and than `least`."""
+    return [Unanalyzed(**row) for row in await tx.fetch(server.UNANALYZED, least)]
 
 
 class _Wait(msgspec.Struct, frozen=True):

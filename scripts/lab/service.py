@@ -112,6 +112,10 @@ class Processes:
             if process.poll() is None
         }
 
+    def pids(self) -> dict[str, int]:
+        """The id of each process that runs."""
+        return {name: process.pid for name, process in self._running.items() if process.poll() is None}
+
     def complaints(self, since: str, *others: str) -> list[Complaint]:
         """What the logs have at level error or critical since a moment (ISO 8601, UTC); not those of
         `others`, whose lines are not ours."""

@@ -129,12 +129,12 @@ async def main(options: argparse.Namespace) -> bool:
             tenant_clients(accounts, service.operators, record, visits, options.seed)
         )
         vhosts = [settings.rabbitmq_internal_vhost, *(account.slug for account in accounts)]
-        sampler = Sampler(service, everyone, record)
+        sampler = Sampler(service, everyone, record, {"database": url, "broker": settings.rabbitmq_url})
         following = [each.follow() for each in copies]
         watching = [
             asyncio.create_task(work)
             for work in (
-                sampler.run(url, SAMPLES),
+                sampler.run(SAMPLES),
                 sampler.watch_stalls(),
                 report.progress(sampler),
                 *following,

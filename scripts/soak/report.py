@@ -60,6 +60,7 @@ def summary(
         f"by thirds of the day, medians: log line to queue p50 {_thirds(p50)} ms; of the process that plays "
         f"the clients, how late it was {_thirds([each.stall for each in samples])} ms, and a fixed loop "
         f"{_thirds([each.loop for each in samples])} ms",
+        f"cores kept busy, by thirds of the day, medians: {'; '.join(_cores_by_thirds(samples))}",
         f"slowest REST answer of a beat: median {median(rest):.0f} ms, worst {max(rest):.0f} ms",
         f"memory in MiB, median of the day's second and last third: {'; '.join(memory)}",
         f"database {samples[0].database:.0f} to {last.database:.0f} MiB; rows: {last.rows}",
@@ -67,10 +68,16 @@ def summary(
     return "\n".join((*lines, *wrong, *found.wrong))
 
 
-def _thirds(values: Sequence[float]) -> str:
+def _thirds(values: Sequence[float], form: str = ".1f") -> str:
     """The median of each third."""
     third = max(1, len(values) // 3)
-    return ", ".join(f"{median(values[at : at + third]):.1f}" for at in (0, third, len(values) - third))
+    return ", ".join(f"{median(values[at : at + third]):{form}}" for at in (0, third, len(values) - third))
+
+
+def _cores_by_thirds(samples: Sequence[Sample]) -> list[str]:
+    names = dict.fromkeys(name for each in samples for name in each.cores)
+    found = {name: [each.cores[name] for each in samples if name in each.cores] for name in names}
+    return [f"{name} {_thirds(values, '.2f')}" for name, values in found.items()]
 
 
 def _memory(samples: Sequence[Sample], name: str) -> str:

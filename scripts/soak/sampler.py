@@ -1,15 +1,18 @@
-"""Measurements at a steady beat: memory, delays, lag, response times, the database's size."""
+"""Measurements at a steady beat: memory, processors, delays, lag, response times, the database's size."""
 
 import asyncio
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import asyncpg
 import httpx
 import msgspec
+import psutil
 
 from scripts.bench.histogram import quantile
+from scripts.bench.processors import Processors
 from scripts.lab.feed_client import FeedClient
 from scripts.lab.local_faults import FaultRecord
 from scripts.lab.service import Service
@@ -24,15 +27,18 @@ _PAGES = ("/cs2/v1/matches?status=live&limit=50", "/v1/sports/en/schedules/live/
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """One beat. `at` in seconds since the day began; `memory` in MiB by process; `p50` and `p99` in ms from
-    log line to queue, and `envelopes` a second and tenant, over the beat; `behind` envelopes and seconds of
-    the tenant that is furthest behind; `rest` the slowest of a few responses in ms; `database` in MiB; `rows`
-    by table; `stall` the longest that this process itself was late in the beat, in ms, which delays and
-    response times include; `loop` the ms of the processor that a fixed loop takes: how fast the machine is.
-    None where nothing was to be measured, as where a fault kept the service from responding."""
+    """One beat. `at` in seconds since the day began; `memory` in MiB by process; `cores` that each process,
+    the servers and this process (`clients`) kept busy over the beat, none where one of them began or ended;
+    `p50` and `p99` in ms from log line to queue, and `envelopes` a second and tenant, over the beat; `behind`
+    envelopes and seconds of the tenant that is furthest behind; `rest` the slowest of a few responses in ms;
+    `database` in MiB; `rows` by table; `stall` the longest that this process itself was late in the beat, in
+    ms, which delays and response times include; `loop` the ms of the processor that a fixed loop takes: how
+    fast the machine is. None where nothing was to be measured, as where a fault kept the service from
+    responding."""
 
     at: float
     memory: dict[str, float]
+    cores: dict[str, float]
     envelopes: float
     p50: float | None
     p99: float | None
@@ -46,19 +52,28 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Sampler:
-    """Samples at every beat; each goes to `file` at once, so that an interrupted day can be examined."""
+    """Samples at every beat; each goes to `file` at once, so that an interrupted day can be examined.
+    `servers` are the URLs of PostgreSQL (`database`) and others by name."""
 
-    def __init__(self, service: Service, everyone: Sequence[FeedClient], record: FaultRecord) -> None:
+    def __init__(
+        self,
+        service: Service,
+        everyone: Sequence[FeedClient],
+        record: FaultRecord,
+        servers: Mapping[str, str],
+    ) -> None:
         self._service, self._everyone, self._record = service, everyone, record
+        self._servers = servers
+        self._processors = self._new_processors()
         self._beat = record.now()
         self._received = 0
         self._stall = 0.0
         self.samples: list[Sample] = []
 
-    async def run(self, database: str, file: Path) -> None:
-        """Without end. `database` is the URL of the one whose size is measured."""
+    async def run(self, file: Path) -> None:
+        """Without end."""
         file.parent.mkdir(parents=True, exist_ok=True)
-        connection = await asyncpg.connect(database)
+        connection = await asyncpg.connect(self._servers["database"])
         try:
             with file.open("wb") as written:
                 while True:
@@ -88,6 +103,7 @@ class Sampler:
         return Sample(
             at=now,
             memory=self._service.memory(),
+            cores=self._cores(),
             envelopes=rate,
             p50=quantile(delays, 0.5) if delays else None,
             p99=quantile(delays, 0.99) if delays else None,
@@ -99,6 +115,17 @@ class Sampler:
             stall=stall,
             loop=_loop_millis(),
         )
+
+    def _new_processors(self) -> Processors:
+        return Processors({"clients": os.getpid(), **self._service.pids()}, self._servers)
+
+    def _cores(self) -> dict[str, float]:
+        try:
+            found = self._processors.cores()
+        except psutil.NoSuchProcess:  # a fault ended it
+            found = {}
+        self._processors = self._new_processors()
+        return {name: cores for name, cores in found.items() if cores >= 0}
 
     async def _responses(self, now: float) -> tuple[list[tuple[int, float]], float | None]:
         """How far behind each tenant is, and the slowest response; nothing where a fault prevents it."""

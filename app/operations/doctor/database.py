@@ -22,12 +22,13 @@ _START = "Start PostgreSQL, or set DATABASE_URL; the processes wait for it by th
 _MIGRATE = "Run `matchfeed migrate`."
 _CLOCK_MILLIS = 1000
 _CONNECTIONS_USED = 0.9
+_UNANALYZED = 1_000_000  #: rows; autovacuum, which comes once a minute, comes after a tenth of a table
 _LATE_MILLIS = 600_000  #: pruning runs each minute; so much later it has not run
 #: These have findings of their own.
 _OTHERWISE_FOUND = (AlertKind.DEAD_PROCESS, AlertKind.PARKED_BATCH)
 _BEHIND_SECONDS = 30.0
 OF_PROCESSES = ("ingest process", "feed process", "log batches", "tenants' delivery")
-DEPENDENT = ("clock", "database connections", "change log", "open alerts", "backups")
+DEPENDENT = ("clock", "database connections", "autovacuum", "change log", "open alerts", "backups")
 
 
 async def opened(database_url: str) -> tuple[Store | None, Finding]:
@@ -59,7 +60,7 @@ async def migrations(store: Store) -> Finding:
 
 async def examine(store: Store, now: Callable[[], int], retained_millis: int) -> list[Finding]:
     """What needs a migrated database."""
-    checks: tuple[Callable[[Tx], Awaitable[Finding]], ...] = (_connections, _alerts, _backups)
+    checks: tuple[Callable[[Tx], Awaitable[Finding]], ...] = (_connections, _autovacuum, _alerts, _backups)
     async with store.autocommit() as tx:
         found = [await _clock(tx, now), await _change_log(tx, now(), retained_millis)]
         return found + [await check(tx) for check in checks]
@@ -81,6 +82,16 @@ async def _connections(tx: Tx) -> Finding:
     wrong = [used] if state.connections > _CONNECTIONS_USED * state.max_connections else ()
     action = "Lower DATABASE_POOL_SIZE of the processes, or raise max_connections of PostgreSQL."
     return judged("database connections", wrong, used, action)
+
+
+async def _autovacuum(tx: Tx) -> Finding:
+    """Without it statements are planned for tables as they were long ago, and deleted rows take space."""
+    found = await server_state.unanalyzed(tx, _UNANALYZED)
+    wrong = [f"it has not come to {each.name} since {each.changed:,} rows changed" for each in found]
+    action = (
+        "Set autovacuum = on in PostgreSQL, and run VACUUM ANALYZE once. Its log says why it does not come."
+    )
+    return judged("autovacuum", wrong, "it keeps up with what changes", action)
 
 
 async def _change_log(tx: Tx, now: int, retained_millis: int) -> Finding:

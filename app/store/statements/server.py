@@ -32,6 +32,11 @@ END_SESSION = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid 
 NEXT_MATCH_NUMBER = "SELECT nextval('match_number')"
 #: The database's clock without a table.
 IS_AHEAD = f"SELECT $1::bigint > {NOW}"
+#: PostgreSQL's own view.
+UNANALYZED = """
+SELECT relname AS name, n_mod_since_analyze AS changed
+FROM pg_stat_user_tables WHERE n_mod_since_analyze > greatest($1::bigint, n_live_tup / 2) ORDER BY relname
+"""
 #: PostgreSQL's own functions and views.
 STATE = f"""
 SELECT current_setting('server_version') AS version, {NOW} AS now, pg_is_in_recovery() AS standby,
