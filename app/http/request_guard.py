@@ -115,7 +115,11 @@ class RequestGuard(ASGIMiddleware):
             return
         grant = await self._authenticate(scope)
         scope["auth"] = grant
-        with bind(request_id=request_id(scope), tenant=grant.tenant.slug), on_behalf_of(grant.tenant.id):
+        tenant = grant.tenant
+        with (
+            bind(request_id=request_id(scope), tenant=tenant.slug),
+            on_behalf_of(None if grant.operator else tenant.id),
+        ):
             await self._count(scope, grant)
             authorize(grant, opt)
             choose_format(scope, opt)

@@ -75,7 +75,8 @@ def _leave(tenant: Hashable, calls: _Calls) -> None:
 
 
 class on_behalf_of:
-    """`with on_behalf_of(tenant_id):` what runs in the thread meanwhile is a request's of this tenant."""
+    """`with on_behalf_of(tenant_id):` what runs in the thread meanwhile is a request's of this tenant; with
+    None it is ours, an operator's for example, and waits for no turn."""
 
     __slots__ = ("_tenant", "_token")
 

@@ -97,7 +97,8 @@ class SessionGuard(ASGIMiddleware):
         if signed_in is None:
             raise SignInRequired(site_of(scope), "" if changes else scope["path"])
         scope["auth"] = signed_in
-        with bind(**signed_in.log_fields), on_behalf_of(signed_in.tenant.id):
+        tenant_id = None if self._people().operators else signed_in.tenant.id
+        with bind(**signed_in.log_fields), on_behalf_of(tenant_id):
             site_of(scope).check(signed_in.user, opt.get("permission"))
             await self._count(signed_in)
             if changes:

@@ -1,5 +1,6 @@
 """The chart of a match and of its markets: what it has, and what a page that moves requests of it."""
 
+import asyncio
 from decimal import Decimal
 from typing import Any
 
@@ -13,9 +14,11 @@ from app.domain.market import Market, MarketStatus, Result
 from app.domain.match import CurrentRound, MapPlay, Match, Round, Status
 from app.domain.references import ReferenceStatus
 from app.domain.suspension_reasons import OFF_OFFER
+from app.kit.heavy_work import MOST_CALLS
 from app.sites.console.match_chart import Place, place_in, reference_of, winner_of_map
 from app.sites.console.site import market_path
 from app.store.connections import Store
+from tests.support.heavy_work import occupied_thread
 from tests.support.matches import execute
 from tests.support.portal import SCRIPT, Person
 from tests.support.statements import recorded_statements
@@ -159,3 +162,13 @@ async def test_a_chart_is_bounded(person: Person, story: Story, monkeypatch: pyt
 def test_a_place_is_what_it_was() -> None:
     place = Place(3, 17, 2, "6:map=1|team=home")
     assert place_in(place.text) == place
+
+
+async def test_operators_may_request_as_many_charts_at_once_as_they_like(
+    person: Person, story: Story
+) -> None:
+    """The requests of a tenant's people would wait for each other, and some be refused."""
+    path = path_of(await played(story))
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group, occupied_thread():
+        charts = [group.create_task(drawn(person, path)) for _ in range(MOST_CALLS + 2)]
+    assert all(chart.result()["whole"] for chart in charts)
