@@ -4,8 +4,8 @@ cookies.
 1. A request that changes something must come from a page of ours (`Sec-Fetch-Site`, or `Origin`): also where
    there is no session yet.
 2. The session of the cookie; without one, the request is redirected to the page for signing in.
-3. The permission that the route names in its `opt`.
-4. The rate of a tenant's person.
+3. The rate of a tenant's person. All that follows counts against it, refused or not.
+4. The permission that the route names in its `opt`.
 5. A request that changes something must carry the session's CSRF token, in its form or in a header.
 
 Routes with `public` in their `opt` (signing in, links, assets) need only 1.
@@ -97,10 +97,11 @@ class SessionGuard(ASGIMiddleware):
         if signed_in is None:
             raise SignInRequired(site_of(scope), "" if changes else scope["path"])
         scope["auth"] = signed_in
-        tenant_id = None if self._people().operators else signed_in.tenant.id
-        with bind(**signed_in.log_fields), on_behalf_of(tenant_id):
+        operators = self._people().operators
+        with bind(**signed_in.log_fields), on_behalf_of(None if operators else signed_in.tenant.id):
+            if not operators:
+                await self._count(signed_in)
             site_of(scope).check(signed_in.user, opt.get("permission"))
-            await self._count(signed_in)
             if changes:
                 await _check_csrf_token(Request(scope, receive, send), signed_in)
             limited = opt.get("concurrency_limited")
@@ -108,11 +109,8 @@ class SessionGuard(ASGIMiddleware):
                 await next_app(scope, receive, send)
 
     async def _count(self, signed_in: SignedIn) -> None:
-        """Raise `TooManyRequests` above the rate. Operators may send as many as they like."""
-        people = self._people()
-        if people.operators:
-            return
-        state = await count_page(people.counters, signed_in.user.id)
+        """Raise `TooManyRequests` above the rate."""
+        state = await count_page(self._people().counters, signed_in.user.id)
         if state.refused:
             what = f"You have sent {state.limit} requests within a minute; wait {state.reset} s."
             raise TooManyRequests(what, retry_after=state.reset, code="too_many_pages", limit=state.limit)
